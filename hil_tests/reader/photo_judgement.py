@@ -276,8 +276,8 @@ def _odds(
     wrong: float,
 ) -> list[float]:
     """The weights of what is measured of each thing, by whether it is so: `truth_of` the label and
-    the model's value; None where nobody can tell. What is not so counts for `wrong` that are. A set
-    has one table and one light, so its things count by the root of their number."""
+    the model's value; None where nobody can tell. What is not so counts for `wrong` that are. All
+    pictures of a set show one table: its things weigh as the root of their number."""
     rows: list[np.ndarray] = []
     truth: list[bool] = []
     shares: list[float] = []

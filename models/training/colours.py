@@ -21,7 +21,7 @@ def random_colour(
 
 
 def contrast(one: np.ndarray, other: np.ndarray) -> float:
-    """How well two colours can be told apart: the largest gap of a channel's square root."""
+    """The contrast of two linear colours: the largest difference of a channel's square root."""
     return float(np.abs(np.sqrt(one) - np.sqrt(other)).max())
 
 
